@@ -1,12 +1,11 @@
 """Images of a textured mesh by `dt.render.rasterize`, beside nvdiffrast or Embree if installed.
 
-A sphere with ripples fills much of the image. Rows: the search for the triangles of pixels, an image
-with a filtered texture and smooth silhouettes, and that with its reverse to vertices and texels.
-Calls run turn by turn; milliseconds are medians, of processor time on the CPU, all threads together,
-and of wall time on a GPU. The peer on a GPU is nvdiffrast, which does all three; on the CPU it is
-Embree by `embreex`, with a ray through the middle of each pixel, and our own rays are there too.
-(The authors' figures for nvdiffrast, on other meshes, are in section 4.1 of Laine et al., Modular
-primitives for high-performance differentiable rendering, 2020.)
+A sphere with ripples fills much of the image. Rows: the search for the triangles of pixels, an
+image with a filtered texture and smooth outlines, and that with its reverse to vertices and texels.
+Calls run turn by turn; milliseconds are medians, of processor time on the CPU, all threads
+together, and of wall time on a GPU. The peer on a GPU is nvdiffrast (Laine et al., Modular
+primitives for high-performance differentiable rendering, 2020), which does all three; on the CPU
+it is Embree by `embreex`, with a ray through the middle of each pixel, beside our own rays.
 """
 
 from __future__ import annotations
@@ -101,7 +100,10 @@ class Ours:
 
     def rays(self) -> tuple[Array, Array]:
         """Return the origins and the directions of rays through the middles of pixels."""
-        pose, (fx, fy, cx, cy) = self.camera.world_to_camera()[0], self.camera.intrinsics.to_numpy()[0]
+        pose, (fx, fy, cx, cy) = (
+            self.camera.world_to_camera()[0],
+            self.camera.intrinsics.to_numpy()[0],
+        )
         y, x = np.mgrid[: self.camera.height, : self.camera.width] + 0.5
         towards = np.stack([(x - cx) / fx, (y - cy) / fy, np.ones_like(x)], -1).reshape(-1, 3)
         eye = -pose[:3, :3].T @ pose[:3, 3]
@@ -160,7 +162,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [("difftile", mine), ("rays", {"triangles": cast})]
     rows += peers_of(ours, options.arch, scene, options.size)
     shown = (ours.raster.faces.to_numpy() >= 0).mean()
-    print(f"{len(faces):,} triangles, {options.size} x {options.size} pixels, {shown:.0%} covered; ms")
+    print(
+        f"{len(faces):,} triangles, {options.size} x {options.size} pixels, {shown:.0%} covered; ms"
+    )
     for title in mine:
         calls = {name: each[title] for name, each in rows if title in each}
         times: dict[str, list[float]] = {name: [] for name in calls}

@@ -40,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not training.losses:
             return 130  # interrupted before there was anything to show
         print(f"{title}: {training}")
-        print(f"vertices are {views.miss():.4f} from the surface in the pictures, {before:.4f} first")
+        print(
+            f"vertices are {views.miss():.4f} from the surface in the pictures, {before:.4f} first"
+        )
         if not edges:
             rows.append(("pictures", views.target.to_numpy()))
         rows.append((title, views.view().to_numpy()))
@@ -54,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def draw(out: Path, rows: Sequence[tuple[str, np.ndarray]], losses: Sequence[float]) -> None:
     """Write the pictures: the views, and the loss with outlines."""
     save_loss_curve(out / "loss.png", losses, "mean square off the pictures", "log")
-    shown = [(title, [Panel("", one.clip(0, 1)) for one in images[:SHOWN]]) for title, images in rows]
+    shown = [
+        (title, [Panel("", one.clip(0, 1)) for one in images[:SHOWN]]) for title, images in rows
+    ]
     save_images(out / "views.png", shown)
 
 

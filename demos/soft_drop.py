@@ -106,7 +106,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(training)
     missed = [np.sqrt(2 * loss) for loss in (training.losses[0], min(training.losses))]
     throw = ", ".join(f"{v:.2f}" for v in training.best["throw"])
-    print(f"thrown with ({throw}) m/s it misses the goal by {missed[1]:.3f} m, {missed[0]:.3f} first")
+    print(
+        f"thrown with ({throw}) m/s it misses the goal by {missed[1]:.3f} m, {missed[0]:.3f} first"
+    )
     if not options.no_pictures:
         draw(options.out, drop, before, after, training.losses)
         print(f"pictures in {options.out}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import nvdiffrast.torch as dr
 import torch
+
+dr: Any = importlib.import_module("nvdiffrast.torch")
 
 
 def make(

@@ -26,11 +26,7 @@ AROUND = ((0, 1), (0, -1), (1, 0), (-1, 0))  # the rows and columns of neighbour
 def opposite_side(projected, faces, camera, face, a, b, x, y):
     """Return on which side of the plane through the eye and an edge the third vertex is."""
     at = faces[face]
-    third = at[0]
-    if third == a or third == b:
-        third = at[1]
-    if third == a or third == b:
-        third = at[2]
+    third = at[0] + at[1] + at[2] - a - b
     p, q = seen_from(projected, camera, a, x, y), seen_from(projected, camera, b, x, y)
     return p.cross(q).dot(seen_from(projected, camera, third, x, y))
 
@@ -70,7 +66,7 @@ def end_of_surface(projected, faces, adjacent, camera, face, start, step):
     """
     at, entry, found, edge = face, -1, -1, 0
     for _ in range(STEPS):
-        near, depths = sides_of(projected, faces, camera, at, start[0], start[1])
+        near, _ = sides_of(projected, faces, camera, at, start[0], start[1])
         far, _ = sides_of(projected, faces, camera, at, start[0] + step[0], start[1] + step[1])
         sign = 1.0 if far[0] + far[1] + far[2] > 0.0 else -1.0
         if ti.abs(near.sum()) > ti.abs(far.sum()):
@@ -132,7 +128,9 @@ def share_of_neighbour(projected, faces, adjacent, camera, face, other, at, step
             if of_here and face >= 0:
                 owner, edge = end_of_surface(projected, faces, adjacent, camera, face, at, step)
             if not of_here and other >= 0:
-                owner, edge = end_of_surface(projected, faces, adjacent, camera, other, there, -step)
+                owner, edge = end_of_surface(
+                    projected, faces, adjacent, camera, other, there, -step
+                )
     share = 0.0
     if owner >= 0:
         a, b = faces[owner][edge], faces[owner][(edge + 1) % 3]

@@ -1,9 +1,9 @@
 """Derivatives of silhouettes by samples on edges.
 
-The mean over a pixel changes by what edges sweep: the difference of the colours on both sides, times
-the motion of the edge across itself, integrated along it (Li et al., Differentiable Monte Carlo ray
-tracing through edge sampling, 2018, equation 7). Samples lie on all silhouettes, also where
-something hides them: the colours on both sides are then the same.
+The mean over a pixel changes by what edges sweep: the difference of the colours on both sides,
+times the motion of the edge across itself, integrated along it (Li et al., Differentiable Monte
+Carlo ray tracing through edge sampling, 2018, section 3). Samples lie on all silhouettes, also
+where something hides them: the colours on both sides are then the same.
 """
 
 from __future__ import annotations

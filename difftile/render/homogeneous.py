@@ -18,11 +18,7 @@ def project(vertices, rotation, translation, intrinsics, projected):
     """Write the vertices as each camera sees them; of several worlds camera k sees world k."""
     for c, i in projected:
         copy = i % rotation.shape[1]
-        world = ti.zero(projected[c, i])
-        if ti.static(len(vertices.shape) == 1):
-            world = vertices[i]
-        else:
-            world = vertices[c, i]
+        world = vertices[i] if ti.static(len(vertices.shape) == 1) else vertices[c, i]
         at, lens = rotation[c, copy] @ world + translation[c, copy], intrinsics[c, copy]
         projected[c, i] = vec3(
             lens[0] * at[0] + lens[2] * at[2], lens[1] * at[1] + lens[3] * at[2], at[2]

@@ -102,12 +102,7 @@ def draw_pieces(
     before,
     keys,
 ):
-    """Draw each piece: take the minimum of the keys of pixels, above the key of the layer before.
-
-    Args:
-        before: The keys of the layer before, None for the first.
-        keys: The keys of this layer.
-    """
+    """Draw the pieces: keep the least key of each pixel, above that of the layer `before`."""
     for k in range(total):
         owner = owner_of(starts, projected.shape[0] * faces.shape[0], k)
         camera, face = owner // faces.shape[0], owner % faces.shape[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ import pytest
 
 import difftile as dt
 from difftile import ti
-from tests.geometry.meshes import VEC, Array, ball, cube, soup, vectors
+from tests.geometry.meshes import Array, ball, cube, soup, vectors
 from tests.render.raster_reference import nearest_faces, pinhole, seen
 
 SQUARE = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0.0]])
 HALVES = np.array([[0, 1, 2], [0, 2, 3]])
 AHEAD = np.eye(4)
+
+
+def at_depth(z: float, vertices: Array = SQUARE) -> Array:
+    return vertices + np.array([0.0, 0.0, z])
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -84,7 +89,7 @@ def test_layers_are_the_triangles_behind_one_another() -> None:
         assert len(set(layer[layer >= 0])) == (layer >= 0).sum()
         assert (np.diff((layer >= 0).astype(int)) <= 0).all()
     depths = [measured(raster, layer)[0] for layer in range(4)]
-    for before, after in zip(depths[:-1], depths[1:], strict=True):
+    for before, after in pairwise(depths):
         assert (after[after >= 0] >= before[after >= 0]).all()
     first, _, _ = nearest_faces(points, left, 18, 14)
     i, j = np.argwhere(found[1] >= 0)[0]
@@ -95,7 +100,7 @@ def test_layers_are_the_triangles_behind_one_another() -> None:
 
 def test_of_triangles_at_one_depth_the_lowest_number_is_in_front() -> None:
     faces = np.concatenate([HALVES, HALVES, HALVES])
-    mesh = dt.geometry.Mesh(SQUARE + [0, 0, 2.0], faces, signed=False)
+    mesh = dt.geometry.Mesh(at_depth(2.0), faces, signed=False)
     raster = dt.render.rasterize(mesh, at_origin(8, 8, 16.0), layers=4)
     found = raster.faces.to_numpy()[:, 0]
     assert (np.sort(found[:3] // 2, axis=0) == found[:3] // 2).all()
@@ -119,11 +124,11 @@ def test_a_closed_surface_has_no_gaps(dtype: Any) -> None:
 
 def test_what_shows_nothing_is_a_raster() -> None:
     none = np.zeros((0, 3), int)
-    behind = dt.geometry.Mesh(SQUARE - [0, 0, 2.0], HALVES)
-    close = dt.geometry.Mesh(SQUARE + [0, 0, 0.005], HALVES)
+    behind = dt.geometry.Mesh(at_depth(-2.0), HALVES)
+    close = dt.geometry.Mesh(at_depth(0.005), HALVES)
     lost = dt.geometry.Mesh(np.full((4, 3), np.nan), HALVES)
     across = dt.geometry.Mesh(SQUARE[:, [2, 1, 0]], HALVES)  # in a plane with the eye
-    far = dt.geometry.Mesh(SQUARE + [0, 0, 9.0], HALVES)
+    far = dt.geometry.Mesh(at_depth(9.0), HALVES)
     for mesh in (dt.geometry.Mesh(SQUARE, none), behind, close, lost, across, far):
         raster = dt.render.rasterize(mesh, at_origin(6, 5, 3.0), far=8.0)
         assert (raster.faces.to_numpy() == -1).all()
@@ -134,11 +139,11 @@ def test_what_shows_nothing_is_a_raster() -> None:
 
 
 def test_images_follow_vertices_and_cameras() -> None:
-    mesh = dt.geometry.Mesh(SQUARE + [0, 0, 2.0], HALVES)
+    mesh = dt.geometry.Mesh(at_depth(2.0), HALVES)
     cameras = at_origin(8, 8, 4.0)
     raster = dt.render.rasterize(mesh, cameras)
     assert (raster.faces.to_numpy() >= 0).sum() == 16
-    mesh.vertices.from_numpy(2 * SQUARE + [0, 0, 2.0])
+    mesh.vertices.from_numpy(at_depth(2.0, 2 * SQUARE))
     assert (raster.faces.to_numpy() >= 0).sum() == 64
     cameras.twist.from_numpy(np.array([[0, 0, 2.0, 0, 0, 0]]))
     assert (raster.faces.to_numpy() >= 0).sum() == 16
@@ -146,7 +151,7 @@ def test_images_follow_vertices_and_cameras() -> None:
 
 
 def test_cameras_see_their_own_worlds() -> None:
-    vertices = np.stack([SQUARE + [0, 0, 2.0], 0.5 * SQUARE + [0, 0, 2.0]])
+    vertices = np.stack([at_depth(2.0), at_depth(2.0, 0.5 * SQUARE)])
     mesh = dt.geometry.Mesh(vertices, HALVES)
     cameras = dt.render.Cameras(np.stack([AHEAD] * 3), [4.0, 4.0, 4.0, 4.0], 8, 8, dtype=ti.f64)
     raster = dt.render.rasterize(mesh, cameras[1:])
@@ -217,7 +222,7 @@ def test_interiors_have_the_derivatives_of_central_differences() -> None:
 
 
 def test_a_tape_keeps_the_triangles_that_each_launch_saw() -> None:
-    mesh = dt.geometry.Mesh(vectors(SQUARE + [0, 0, 2.0], grad=True), HALVES)
+    mesh = dt.geometry.Mesh(vectors(at_depth(2.0), grad=True), HALVES)
     raster = dt.render.rasterize(mesh, at_origin(8, 8, 4.0))
     total = dt.zeros((), ti.f64, grad=True)
 

@@ -81,9 +81,7 @@ class Scene:
         """Return the mean of each pixel, and its central difference."""
         pose, lens = pinhole(self.raster.cameras)
         means = [
-            mean_image(
-                seen(self.start + s * way, pose, lens), self.faces, self.values, *self.size
-            )
+            mean_image(seen(self.start + s * way, pose, lens), self.faces, self.values, *self.size)
             for s in (step, -step)
         ]
         return 0.5 * (means[0] + means[1]), (means[0] - means[1]) / (2 * step)
@@ -148,6 +146,19 @@ def test_triangles_smaller_than_pixels_change_nothing() -> None:
     np.testing.assert_allclose(images[0][1], images[1][1], atol=1e-8)
 
 
+def test_the_inside_of_a_surface_is_left_alone() -> None:
+    vertices, faces = ball(5)
+    raster = dt.render.rasterize(dt.geometry.Mesh(vertices, faces), look(16, 16, fov=50.0))
+    noise = np.random.default_rng(9).normal(size=(1, 16, 16))
+    smooth = raster.antialias(dt.from_numpy(noise)).to_numpy()
+    shown = np.pad(raster.faces.to_numpy()[0, 0] >= 0, 1, mode="edge")
+    around = [np.roll(shown, shift, axis) for shift in (-1, 1) for axis in (0, 1)]
+    same = (np.array(around) == shown).all(0)[1:-1, 1:-1]
+    assert 50 < same.sum() < 256
+    np.testing.assert_array_equal(smooth[0][same], noise[0][same])
+    assert (smooth[0][~same] != noise[0][~same]).any()
+
+
 def test_blends_are_between_the_colours_of_the_neighbours() -> None:
     rng = np.random.default_rng(6)
     vertices = rng.uniform(-1, 1, (40, 1, 3)) + rng.normal(scale=0.1, size=(40, 3, 3))
@@ -175,8 +186,8 @@ def scenes(size: int) -> dict[str, Scene]:
 def errors(scene: Scene, samples: float) -> tuple[float, float]:
     """Return the largest error of sums, in parts of the sum of magnitudes, and that of pixels."""
     sums, pixels = [], []
-    for way in ([1, 0, 0], [0, 1, 0], [0, 0, 1], scene.start):
-        way = np.broadcast_to(np.array(way, float), scene.start.shape)
+    shifts = [np.broadcast_to(axis, scene.start.shape) for axis in np.eye(3)]
+    for way in (*shifts, scene.start):
         _, expected = scene.reference(way, 0.15 / scene.size[0])
         _, found = scene.derivative(way, samples)
         sums.append(abs(found.sum() - expected.sum()) / abs(expected).sum())
