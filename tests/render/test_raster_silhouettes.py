@@ -210,7 +210,6 @@ def test_silhouettes_are_those_of_supersampled_images(name: str) -> None:
     scene = scenes(64)[name]
     smooth, sampled = errors(scene, 0.0), errors(scene, 16.0)
     dt.init(arch="python")
-    print(name, smooth, sampled)
     assert smooth[0] < 0.02
     assert smooth[1] < 0.15
     assert sampled[0] < 0.002
