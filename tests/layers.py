@@ -55,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     "prefix_sums": _LANGUAGE,
     "sorting": _LANGUAGE | {"prefix_sums"},
     "geometry": _LANGUAGE | {"prefix_sums", "sorting"},
-    "render": _LANGUAGE | {"prefix_sums", "rotations", "sorting", "textures"},
+    "render": _LANGUAGE | {"geometry", "prefix_sums", "rotations", "sorting", "textures"},
     "distributed": _LANGUAGE
     | {"files", "markup", "optim", "prefix_sums", "progress", "ranks", "solvers", "transforms"},
     "datasets": {"diagnostics", "files", "progress", "tracebacks"},

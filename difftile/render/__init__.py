@@ -1,4 +1,4 @@
-"""`dt.render`: cameras, splats, and losses between images."""
+"""`dt.render`: cameras, splats, meshes, and losses between images."""
 
 from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain
@@ -9,6 +9,7 @@ from difftile.render.gaussians import make_gaussians
 from difftile.render.harmonics import MAX_DEGREE, shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
 from difftile.render.metrics import decibels, psnr, ssim
+from difftile.render.raster import Raster, rasterize
 from difftile.render.silhouettes import hit_distance, march, next_surface, silhouette
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Projected, Rendering, Splatter
@@ -21,6 +22,7 @@ __all__ = [
     "Cameras",
     "Ellipsoids",
     "Projected",
+    "Raster",
     "Rendering",
     "Sorter",
     "Splatter",
@@ -39,6 +41,7 @@ __all__ = [
     "next_surface",
     "project",
     "psnr",
+    "rasterize",
     "shade",
     "silhouette",
     "spherical_harmonics",

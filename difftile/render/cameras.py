@@ -149,9 +149,16 @@ class Cameras:
         else:
             k = range(len(self))[which]  # raises IndexError, which ends iteration
             part = slice(k, k + 1)
+        return self._with(lambda field: field[part])
+
+    def detach(self) -> Cameras:
+        """Return the same cameras, in the same memory, as constants."""
+        return self._with(lambda field: field.detach())
+
+    def _with(self, change: Callable[[Any], Any]) -> Cameras:
         made = object.__new__(Cameras)
         for name in ("rotation", "translation", "twist", "intrinsics"):
-            setattr(made, name, getattr(self, name)[part])
+            setattr(made, name, change(getattr(self, name)))
         made.width, made.height, made.model = self.width, self.height, self.model
         return made
 

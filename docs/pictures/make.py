@@ -31,6 +31,7 @@ def image(column: int, row: int = 0, height: float = 1.0, margin: int = 1) -> Bo
 IMAGES: dict[str, tuple[str, Box]] = {
     "brdf-fit": ("strip.png", image(2)),
     "fit-image": ("strip.png", image(2)),
+    "fit-mesh": ("views.png", image(1, 2)),
     "fit-splats": ("strip.png", image(2, 0, 0.75)),
     "fit-texture": ("strip.png", image(2)),
     "path-replay": ("strip.png", image(2)),
@@ -65,6 +66,7 @@ DRAWINGS: dict[str, tuple[str, Box]] = {
     "newton-spring": ("arm.png", (10, 8, 760, 525)),
     "policy": ("walk.gif", (440, 335, 690, 585)),
     "rigid-body": ("crawl.gif", (250, 264, 483, 444)),
+    "soft-drop": ("throws.png", (100, 208, 242, 350)),
 }
 
 
