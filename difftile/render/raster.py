@@ -9,7 +9,7 @@ import difftile as dt
 from difftile import ti
 from difftile.diagnostics import FieldError, counted
 from difftile.render.antialiasing import blend
-from difftile.render.cameras import Cameras, Poses
+from difftile.render.cameras import PINHOLE, Cameras, Poses
 from difftile.render.checks import check_integers, check_range
 from difftile.render.edge_samples import EdgeSamples
 from difftile.render.homogeneous import project, seen_from, side, side_changes
@@ -224,9 +224,13 @@ def rasterize(
         far: The largest depth.
 
     Raises:
-        FieldError: The precisions differ, or the numbers of worlds and cameras; no depths are
+        FieldError: Cameras are no pinholes; the precisions differ, or the numbers of worlds and cameras; no depths are
             between `near` and `far`, or `layers` is not from 1 to 256.
     """
+    if cameras.model != PINHOLE:
+        raise FieldError(
+            f"rasterize: edges of triangles are straight in a pinhole, not in {cameras}."
+        )
     number, seen = mesh.vertices.numpy_dtype, cameras.twist.numpy_dtype
     if number != seen:
         raise FieldError(

@@ -254,6 +254,7 @@ def test_wrong_arguments_are_refused() -> None:
     mesh, cameras = dt.geometry.Mesh(SQUARE, HALVES), look()
     wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: dt.render.rasterize(mesh, look(dtype=ti.f32)), "make both with one dtype"),
+        (lambda: dt.render.rasterize(mesh, look(model="fisheye")), "straight in a pinhole, not"),
         (lambda: dt.render.rasterize(mesh, cameras, layers=0), "layers is an integer from 1"),
         (lambda: dt.render.rasterize(mesh, cameras, near=0.0), "near is a finite number above 0"),
         (lambda: dt.render.rasterize(mesh, cameras, near=2, far=1), "far is a finite number above"),
