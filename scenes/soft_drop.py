@@ -157,8 +157,8 @@ class SoftDrop:
 if __name__ == "__main__":
     drop = SoftDrop(DropScene(), steps=600)
     descent = dt.optim.Adam(drop.parameters, 0.1)
-    for _ in range(4):
+    for _ in range(8):
         with dt.Tape(drop.loss):
             drop.run()
-        print(f"loss {drop.loss[None]:.6f} m^2, throw {np.round(drop.throw.to_numpy(), 3)} m/s")
+        print(f"loss {drop.loss[None]:.6f}")
         descent.step()
