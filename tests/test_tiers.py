@@ -52,8 +52,7 @@ def test_files_belong_to_the_tier_of_the_longest_path() -> None:
         ("scenes/wave.py", {"tests/gallery", "tests/newcomer"}),
         (
             "difftile/optim/adam.py",
-            {*tiers.ABOUT}
-            - {"tests/files", "tests/datasets", "tests/geometry", "tests/viewer", "tests/worlds"},
+            {*tiers.ABOUT} - {"tests/files", "tests/datasets", "tests/geometry", "tests/viewer"},
         ),
     ],
 )

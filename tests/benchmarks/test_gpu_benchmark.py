@@ -40,7 +40,7 @@ def test_rows_run_and_are_compared_with_an_earlier_run(
 def test_a_machine_without_a_device_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(arch: str) -> None:
+    def refuse(arch: str, **_: object) -> None:
         raise dt.FieldError(f"This machine has no {arch}.")
 
     monkeypatch.setattr(dt, "init", refuse)

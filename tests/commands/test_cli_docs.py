@@ -25,9 +25,9 @@ ROBOTS = {  # one that loads, one that loads without its contacts, and one that 
     <body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body>
   </worldbody>
 </mujoco>""",
-    "pendulum.xml": """<mujoco>
-  <option integrator="implicit"/>
-  <worldbody><body><joint axis="0 1 0"/><geom size="0.1" pos="0 0 -1"/></body></worldbody>
+    "gripper.xml": """<mujoco>
+  <worldbody><body name="pad"><joint/><geom size="0.1" pos="0 0 -1"/></body></worldbody>
+  <actuator><adhesion body="pad" ctrlrange="0 1"/></actuator>
 </mujoco>""",
 }
 EXAMPLES = re.findall(r"^\$ difftile (.*)\n((?:(?!\$ ).*\n)*)", CONSOLE, re.MULTILINE)
