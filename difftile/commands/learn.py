@@ -53,7 +53,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--worlds",
         type=positive_int,
-        help="of each seed; default: 128, on a GPU 4096, and 4 of mpc",
+        help="of each seed; default: 64, on a GPU 4096, and 4 of mpc",
     )
     parser.add_argument("--seeds", type=positive_int, default=1, help=f"number of policies; {say}")
     parser.add_argument("--seed", type=_count, default=0, help=f"the first one; {say}")

@@ -435,6 +435,7 @@ def test_what_is_left_out_is_named_and_absent(mujoco: Any, tmp_path: Path) -> No
         worlds.load_arrays(tmp_path / "b.npz")
 
 
+@pytest.mark.compiled  # it compares bits
 def test_noslip_is_left_out_by_an_option(mujoco: Any, tmp_path: Path) -> None:
     text = """<mujoco><option timestep="0.004" {}/><worldbody>
       <geom type="plane" size="1 1 1" euler="9 0 0"/>

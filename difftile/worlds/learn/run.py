@@ -20,7 +20,7 @@ from difftile.worlds.learn.records import CHECKPOINT, INTERRUPTED
 from difftile.worlds.learn.training import Learner, Updates, evaluate, learner, record_of, train
 
 _SHOWN = 3  # worlds in films
-_COUNTS = {"cpu": 128, "cuda": 4096}
+_COUNTS = {"cpu": 64, "cuda": 4096}
 
 
 def run(options: argparse.Namespace, parser: Parser) -> int:
