@@ -224,8 +224,8 @@ def rasterize(
         far: The largest depth.
 
     Raises:
-        FieldError: Cameras are no pinholes; the precisions differ, or the numbers of worlds and cameras; no depths are
-            between `near` and `far`, or `layers` is not from 1 to 256.
+        FieldError: Cameras are no pinholes; the precisions differ, or the numbers of worlds and
+            cameras; no depths are between `near` and `far`, or `layers` is not from 1 to 256.
     """
     if cameras.model != PINHOLE:
         raise FieldError(
