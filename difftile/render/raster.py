@@ -224,7 +224,7 @@ def rasterize(
         far: The largest depth.
 
     Raises:
-        FieldError: Cameras are no pinholes; the precisions differ, or the numbers of worlds and
+        FieldError: Cameras are not pinholes; the precisions differ, or the numbers of worlds and
             cameras; no depths are between `near` and `far`, or `layers` is not from 1 to 256.
     """
     if cameras.model != PINHOLE:
